@@ -62,10 +62,8 @@ test("11. killed between effect and record: the destination is asked before anyt
   });
   const asking = folder.open();
   const { id } = await asking.actions.get("job");
-  let settled = (await runWorker(folder, { effect: "probed" })).answer;
-  // Asked again only after a while: as often as that takes.
-  for (let tries = 0; settled?.status !== "done" && tries < 200; tries++)
-    settled = (await runWorker(folder, { effect: "probed" })).answer;
+  // The probe has a pause of its own: a process that stays asks once it is over.
+  const settled = (await runWorker(folder, { effect: "probed", stays: true })).answer;
   assert.partialDeepStrictEqual(settled, {
     status: "done",
     action: id,

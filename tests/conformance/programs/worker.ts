@@ -2,7 +2,9 @@
  * A program in a process of its own: calls one tool, whose effect is a line in a file (the world), and says what came of
  * it as JSON. It kills itself, as by power failure, at the point it is told.
  */
+
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type CallOptions, type EffectClass, holdpoint, type ProbeResult } from "../../../src/index.ts";
 
 export type WorkerInput = {
@@ -14,6 +16,8 @@ export type WorkerInput = {
   readonly args?: { readonly [key: string]: unknown };
   readonly options?: CallOptions;
   readonly killAt?: string;
+  /** Stays, and asks again until the call is done. */
+  readonly stays?: boolean;
 };
 
 const input = JSON.parse(process.argv[2] ?? "{}") as WorkerInput;
@@ -48,6 +52,11 @@ const tool = hp.gate({
   }),
 } as Parameters<typeof hp.gate<object, string>>[0]);
 
-const answer = await tool(input.args ?? {}, { requestId: "job", ...input.options });
+const call = () => tool(input.args ?? {}, { requestId: "job", ...input.options });
+let answer = await call();
+while (input.stays === true && answer.status !== "done") {
+  await sleep(50);
+  answer = await call();
+}
 say({ answer });
 await hp.close();
